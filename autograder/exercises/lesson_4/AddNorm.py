@@ -1,6 +1,5 @@
 """Exercise `AddNorm`: its cases and its slips."""
 
-import copy
 from typing import Any
 
 import torch
@@ -38,18 +37,6 @@ def value_cases(answer: Module, *, seed: int = 0) -> None:
         check.dtype("wrapper(x, sublayer_output)", output, torch.float64)
         check.close("wrapper(x, sublayer_output)", output, expected, atol=1e-3)
     check.separate("AddNorm(4)", answer(4), answer(4))
-    _copies_stand_alone(answer, seed)
-
-
-def _copies_stand_alone(answer: Module, seed: int) -> None:
-    """A deep copy, of which stacks and lesson 6 make some, has a norm of its own, and uses that."""
-    wrapper: Any = data.randomized(answer(6, dropout=0.0).eval(), seed=seed)
-    copied: Any = data.randomized(copy.deepcopy(wrapper), seed=seed + 1)
-    x, sublayer_output = tensors((2, 3, 6), (2, 3, 6), seed=seed)
-    expected, original = (each.norm(x + sublayer_output).detach() for each in (copied, wrapper))
-    told = {"the sum goes through the norm of the wrapper that was copied": original}
-    name = "`copy.deepcopy(wrapper)(x, sublayer_output)` with weights of its own"
-    check.close(name, copied(x, sublayer_output), expected, mistakes=told, atol=1e-4)
 
 
 def _is_norm(output: Tensor, x: Tensor, norm: Any) -> None:
