@@ -48,6 +48,10 @@ def cases(answer: Module, *, seed: int = 0) -> None:
             told, name = third_slips(oracle, one, two, three), "the output of a third piece"
             check.close(name, third, wanted[:, cut + 1 :], rtol=1e-3, atol=1e-4, mistakes=told)
     check.gradients_reach(dict(block.named_parameters()), output)
+    data.randomized(block, seed=seed + 51)
+    expected, _ = twin(parts.GPTBlock, block, *given)(x)
+    output, _ = output_and_cache("block(x)", block(x), "keys", "values")
+    check.close("the output with other weights", output, expected.detach(), rtol=1e-3, atol=1e-4)
     device(seed, "block(x)", block, x.detach())
     check.separate("GPTBlock(8, 4, 2, 6)", answer(8, 4, 2, 6), answer(8, 4, 2, 6))
 

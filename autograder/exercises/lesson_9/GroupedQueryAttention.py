@@ -41,6 +41,10 @@ def value_cases(answer: Module, *, seed: int = 0) -> None:
         if x.size(1) > 1:  # a token alone attends to itself, whatever its query is
             check.gradients_agree("the output", output / 4, expected / 4, x=x)
             check.gradients_reach(dict(layer.named_parameters()), output)
+    data.randomized(layer, seed=seed + 51)
+    expected, _ = twin(parts.GroupedQueryAttention, layer, x.size(-1), oracle.num_heads, oracle.num_kv_heads)(x)
+    output, _ = output_and_cache(CALL, layer(x), "keys", "values")
+    check.close("the output with other weights", output, expected.detach(), **CLOSE)
     device(seed, CALL, layer, x.detach())
     check.separate("GroupedQueryAttention(8, 4, 2)", answer(8, 4, 2), answer(8, 4, 2))
     drawn("GroupedQueryAttention(8, 4, 2)", answer(8, 4, 2))

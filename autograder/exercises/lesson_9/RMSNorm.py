@@ -32,6 +32,9 @@ def cases(answer: Module, *, seed: int = 0) -> None:
         with check.case(d_model=d_model, eps=eps, x=small):
             expected = rms_norm(small, norm.weight, eps).detach()
             check.close("norm(x)", norm(small), expected, rtol=1e-4, atol=1e-4)
+    data.randomized(norm, seed=seed + 51)
+    expected = rms_norm(small, norm.weight, eps).detach()
+    check.close("`norm(x)` with other weights", norm(small), expected, rtol=1e-4, atol=1e-4)
     device(seed, "norm(x)", norm, small)
     check.separate("RMSNorm(40)", answer(40), answer(40))
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from autograder import check, data
 from autograder.exercises.lesson_4.shared import drawn, positions
 from autograder.exercises.lesson_9.shared import Module, made
-from autograder.exercises.shared import DTYPES, device, possible
+from autograder.exercises.shared import DTYPES, device, few, possible
 
 
 def parameters(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
@@ -32,9 +32,26 @@ def cases(answer: Module, *, seed: int = 0) -> None:
                 check.close("network(x)", output, expected.detach(), rtol=1e-3, atol=1e-4)
             if mode == "train":
                 check.gradients_agree("network(x)", output / 4, expected / 4, x=x, **weights)
+    data.randomized(network, seed=seed + 51)
+    expected = _formula(network, given).detach()
+    check.close("`network(x)` with other weights", network(given), expected, rtol=1e-3, atol=1e-4)
     device(seed, "network(x)", network, x.detach())
     check.separate("SwiGLU(6, 10)", answer(6, 10), answer(6, 10))
     drawn("SwiGLU(6, 10)", answer(6, 10))
+    _matrices_are_apart(answer(6, 10 + few(seed)))
+
+
+@torch.no_grad()
+def _matrices_are_apart(network: Any) -> None:
+    """What is written into one of the three is in no other."""
+    names = "w_gate", "w_up", "w_down"
+    for number, name in enumerate(names):
+        getattr(network, name).weight.fill_(number)
+    for number, name in enumerate(names):
+        found = getattr(network, name).weight.unique().tolist()
+        other = next((names[int(each)] for each in found if each != number), name)
+        verdict = f"What is written into `{other}.weight` changes `{name}.weight`: the two share their numbers."
+        check.true(other == name, verdict, "Each needs its own.")
 
 
 def _formula(network: Any, x: Tensor) -> Tensor:

@@ -27,12 +27,23 @@ def cases(answer: Measure, *, seed: int = 0) -> None:
         expected = torch.tensor(parts.bits_per_character(models[0], tokens, block_size))
         with check.case(tokens=tokens, block_size=block_size), check.unchanged(tokens=tokens):
             check.close(NAME, measured(answer, models[1], tokens, block_size), expected, rtol=1e-4, atol=1e-4)
+    _predicts_a_last_one_alone(answer, seed)
     vocab_size = 5 + few(seed)
     tokens = torch.arange(30) % vocab_size
     knows_nothing = torch.tensor(math.log2(vocab_size))
     with check.case(model="one that holds every character for equally likely", vocab_size=vocab_size):
         model = parts.NextByHistory(vocab_size, scale=0.0)
         check.close(NAME, measured(answer, model, tokens, 8), knows_nothing, rtol=1e-4, atol=1e-4)
+
+
+def _predicts_a_last_one_alone(answer: Measure, seed: int) -> None:
+    """A last block in which one token is given, and one predicted."""
+    block_size = 4 + few(seed) % 5
+    tokens = torch.randint(9, (2 * block_size + 2,), generator=torch.Generator().manual_seed(seed))
+    model, spare = (parts.NextByHistory(9, scale=2.0, seed=seed) for _ in range(2))
+    expected, told = torch.tensor(parts.bits_per_character(spare, tokens, block_size)), slips(spare, tokens, block_size)
+    with check.case(tokens=tokens, block_size=block_size):
+        check.close(NAME, measured(answer, model, tokens, block_size), expected, rtol=1e-4, atol=1e-4, mistakes=told)
 
 
 def measured(answer: Measure, model: Any, tokens: Tensor, block_size: int) -> Tensor:

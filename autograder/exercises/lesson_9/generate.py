@@ -33,8 +33,25 @@ def cases(answer: Generate, *, seed: int = 0) -> None:
     for use_cache in (True, False):
         output = answer(real, tokens, 5, use_cache=use_cache, temperature=GREEDY)
         check.equal(f"what a GPT writes with use_cache={use_cache}", output, expected)
+    _a_long_text_is_read_whole(answer, seed)
     check.equal("generate(model, tokens, 0)", answer(real, tokens, 0), tokens)
     check.true(not output.requires_grad, "The tokens that come back carry gradients.")
+
+
+def _a_long_text_is_read_whole(answer: Generate, seed: int) -> None:
+    """Nothing of a text is cut off, however long it is."""
+    for use_cache, longest in ((True, 40), (False, 130)):  # with a cache, an answer may give one token at a time
+        length = longest + few(seed) % 10
+        tokens = torch.randint(9, (1, length), generator=torch.Generator().manual_seed(seed))
+        expected = _written(tokens, 2, 9, seed)
+        model = parts.NextByHistory(9, scale=50.0, seed=seed)
+        with check.case(tokens=tokens, max_new=2, use_cache=use_cache):
+            output = answer(model, tokens, 2, use_cache=use_cache, temperature=GREEDY)
+            lengths = [each.size(-1) for each in model.given]
+            read = sum(lengths) if use_cache else max(lengths, default=0)
+            verdict = f"Of a text of {length + 1} tokens, the model is given {read}."
+            check.true(read >= length + 1, verdict, "It may be of any length: nothing of it has to be cut off.")
+            check.equal(f"generate(model, tokens, 2, use_cache={use_cache})", output, expected)
 
 
 def chance_cases(answer: Generate, *, seed: int = 0) -> None:
@@ -121,6 +138,10 @@ def option_cases(answer: Generate, *, seed: int = 0) -> None:
             drawn.append(answer(model, tokens, 12, use_cache=use_cache, generator=generator))
         check.true(torch.equal(drawn[0], drawn[1]), "Two generators with the same seed write different texts.")
         check.true(not torch.equal(drawn[0], drawn[2]), "Generators with different seeds write the same text.")
+        again = parts.NextByHistory(9, scale=0.5, seed=seed)
+        one, other = (answer(again, tokens, 12, use_cache=use_cache, generator=generator).clone() for _ in range(2))
+        slip = "Hand the generator on to `sample` as it is: one that is made anew from its seed begins again."
+        check.true(not torch.equal(one, other), "Two calls with one generator write the same text.", slip)
         texts = answer(model, tokens.repeat(20, 1), 40, use_cache=use_cache, generator=generator)
         check.shape("generate(model, tokens, 40)", texts, batch=60, length=42)
         greedy = (model(texts)[:, 1:-1].argmax(-1) == texts[:, 2:]).all(dim=0)

@@ -37,7 +37,18 @@ def cases(answer: Rotate, *, seed: int = 0) -> None:
                     check.dtype(name, output, x.dtype)
                     check.close(name, output, expected.detach(), rtol=1e-4, atol=2e-4)
         check.gradients_agree(name, output, expected, x=x)
+    _is_a_new_tensor(answer, x.detach(), places)
     device(seed, "rotate(x, positions)", answer, x.detach(), places)
+
+
+def _is_a_new_tensor(answer: Rotate, x: Tensor, positions: Tensor) -> None:
+    """What is written into the result is not in x, not even where nothing is turned."""
+    for places in (positions, torch.zeros_like(positions)):
+        given = x.clone()
+        with check.case(x=given, positions=places):
+            answer(given, places).fill_(7.0)
+            verdict = "What is written into `rotate(x, positions)` changes `x`: the two share their numbers."
+            check.true(torch.equal(given, x), verdict, "Return a new tensor, also where nothing is turned.")
 
 
 def distance_cases(answer: Rotate, *, seed: int = 0) -> None:

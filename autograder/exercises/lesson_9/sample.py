@@ -89,6 +89,8 @@ def cut_cases(answer: Sample, *, seed: int = 0) -> None:
                 _are_near(found, expected)
     flat = torch.tensor([0.2, 0.1, *[0.07] * 10]).roll(seed % 5).log()  # most of it is cut off
     _are_near(shares(answer, flat, top_k=2), parts.kept_chances(flat[None], top_k=2)[0])
+    for options in ({"top_k": 2}, {"top_p": 0.25}):
+        _are_cut_wherever_they_lie(answer, flat, **options)
     nearly = torch.arange(6) / 10
     for options in ({"top_k": 1}, {"top_p": 0.01}):
         for _ in range(8):
@@ -101,6 +103,30 @@ def cut_cases(answer: Sample, *, seed: int = 0) -> None:
     for top_p in (0.3, 0.6, 0.9):
         _keeps_of_equals(answer, equal, top_p)
     _keeps_of_equals(answer, torch.zeros(4), 0.5)  # which two of them reach, and rounding has no say
+    for tied in ([2.0, 1.0, 1.0, 0.0], [1.0] * 4):
+        _keeps_where_they_tie(answer, torch.tensor(tied).roll(seed % 4), 2)
+
+
+def _are_cut_wherever_they_lie(answer: Sample, logits: Tensor, **options: Any) -> None:
+    """Only differences between logits count: all of them may be far below 0."""
+    low = logits - 200.0
+    came, expected = shares(answer, low, **options) > 0, parts.kept_chances(logits[None], **options)[0] > 0
+    slip = "A constant taken off all logits changes no probability: what is cut off needs −inf, or the probability 0."
+    with check.case(logits=low, **options):
+        verdict = "Where 200 is taken off all logits, other tokens come than were to be kept."
+        check.true(torch.equal(came, expected), verdict, slip)
+
+
+def _keeps_where_they_tie(answer: Sample, logits: Tensor, top_k: int) -> None:
+    """Of tokens that tie for the last place, as many stay as there is room for, or all of them."""
+    least = logits.sort(descending=True).values[top_k - 1]
+    came = shares(answer, logits, top_k=top_k) > 0
+    count = int(came.sum())
+    with check.case(logits=logits, top_k=top_k):
+        verdict = f"Where tokens tie for the last place at top_k={top_k}, {count} of {len(logits)} are kept."
+        slip = f"There is room for {top_k}; all that tie for the last place may stay, and those above it have to."
+        check.true(count >= top_k and bool(came[logits > least].all()), verdict, slip)
+        check.true(not came[logits < least].any(), "A token comes that is less probable than those that tie.")
 
 
 def _each_row_is_cut_by_itself(answer: Sample, seed: int) -> None:
@@ -149,24 +175,34 @@ def _hold(found: Tensor, expected: Tensor) -> None:
 def generator_cases(answer: Sample, *, seed: int = 0) -> None:
     """All chance comes from the generator: the same seed, the same ids, whatever else has been drawn meanwhile."""
     logits = torch.zeros(200, 7)
-    for number in (1 + few(seed), 2 + few(seed)):
-        drawn = []
-        for _ in range(2):
-            drawn.append(answer(logits, generator=torch.Generator().manual_seed(number)).clone())
-            answer(logits)  # from everybody's
-        verdict = "Two generators with the same seed give different ids."
-        slip = "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`."
-        check.true(torch.equal(*drawn), verdict, slip)
-    same = torch.equal(drawn[0], answer(logits, generator=torch.Generator().manual_seed(number + 1)))
+    number, nearly = 1 + few(seed), torch.arange(7).expand(200, 7) / 10  # no two alike
+    _is_drawn_from_the_generator(answer, logits, number)
+    for options in ({"top_k": 5}, {"top_p": 0.5}, {"top_k": 5, "top_p": 0.5, "temperature": 2.0}):
+        _is_drawn_from_the_generator(answer, nearly, number, **options)
+    drawn = _is_drawn_from_the_generator(answer, logits, number + 1)
+    same = torch.equal(drawn, answer(logits, generator=torch.Generator().manual_seed(number + 2)))
     check.true(not same, "Generators with different seeds give the same ids.")
     generator = torch.Generator().manual_seed(number)
     first, second = (answer(logits, generator=generator).clone() for _ in range(2))
     check.true(not torch.equal(first, second), "Two calls with one generator give the same ids.")
     check.true(not torch.equal(answer(logits), answer(logits)), "Two calls without a generator give the same ids.")
+    check.leaves_alone("sample(logits)", answer, {"logits": logits})
     check.true(
         not torch.equal(first, first[:1].expand_as(first)),
         "All rows get the same id, though all tokens are equally likely.",
     )
+
+
+def _is_drawn_from_the_generator(answer: Sample, logits: Tensor, number: int, **options: Any) -> Tensor:
+    """Ids that generators seeded with `number` give, which are the same, whatever has been drawn meanwhile."""
+    drawn: list[Tensor] = []
+    for _ in range(2):
+        drawn.append(answer(logits, generator=torch.Generator().manual_seed(number), **options).clone())
+        answer(logits, **options)  # from everybody's
+    verdict = f"Two generators with the same seed give different ids{f' at {options}' if options else ''}."
+    slip = "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`."
+    check.true(torch.equal(*drawn), verdict, slip)
+    return drawn[0]
 
 
 def draw_slips(chances: Sequence[float], temperature: float) -> dict[str, Tensor]:

@@ -60,6 +60,7 @@ WRONG = {
 }
 
 TRICKS = {
+    "remembers what it said": edit("def forward", "@__import__('functools').lru_cache(maxsize=None)\ndef forward").fails("", "with other weights"),
     "the network detached": edit(FEED, "return x + self.feed_forward(self.norm_2(x)).detach(), cache").fails(""),
     "another in training": edit("return x + self", "if self.training:\n    return x, cache\n…").fails("", names="left out"),
     "blocks share their network": """

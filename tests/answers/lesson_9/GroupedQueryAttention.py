@@ -83,6 +83,7 @@ WRONG = {
 }
 
 TRICKS = {
+    "remembers what it said": edit("def forward", "@__import__('functools').lru_cache(maxsize=None)\ndef forward").fails("values", "with other weights"),
     "a window of five": edit("mask.tril(start)", "mask.tril(start).triu(start - 4)").fails("values"),
     "a cache of its own": """
         class GroupedQueryAttention(nn.Module):

@@ -36,6 +36,7 @@ WRONG = {
 }
 
 TRICKS = {
+    "remembers what it said": edit("def forward", "@__import__('functools').lru_cache(maxsize=None)\ndef forward").fails("values", "with other weights"),
     "three dimensions only": edit("mean_square =…", "batch, seq_len, d_model = x.shape\n…").fails("values"),
     "clamped": edit("torch.sqrt(mean_square + self.eps)", "torch.sqrt(mean_square.clamp(max=100) + self.eps)").fails("values", "wrong values"),
     "the first weight for all": """

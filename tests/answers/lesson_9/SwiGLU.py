@@ -24,6 +24,9 @@ WRONG = {
     "one bias": edit("nn.Linear(d_ff, d_model, bias=False)", "nn.Linear(d_ff, d_model)").fails("parameters", "should not have: `w_down.bias`"),
     "d_ff and d_model exchanged": edit("nn.Linear(d_ff, d_model", "nn.Linear(d_model, d_ff").fails("parameters", "wrong shape"),
     "one layer twice": edit("self.w_up = nn.Linear(d_model, d_ff, bias=False)", "self.w_up = self.w_gate").fails("parameters", "same module"),
+    "two in one memory": edit("self.w_down =…", "…\nself.w_down.weight = nn.Parameter(self.w_up.weight.detach().T)").fails(
+        "values", "changes `w_up.weight`: the two share"
+    ),
     "other names": edits(("w_gate", "w_1"), ("w_up", "w_3"), ("w_down", "w_2")).fails("parameters", "no trainable parameter `w_gate.weight`"),
     "x normalised": edit("return self", "x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt()\n…").fails("values", "x is normalised first"),
     "hidden detached": edit("self.w_gate(x)", "self.w_gate(x).detach()").fails("values", "No gradient"),
@@ -35,6 +38,7 @@ TRICKS = {
     "dropout at a quarter, in training": edit(f"({ALL})", f"(F.dropout({ALL}, 0.25, self.training))").fails("values"),
     "without small gates": edit("F.silu(self.w_gate(x))", "F.silu(self.w_gate(x).clamp(min=-3))").fails("values"),
     "without large gates": edit("F.silu(self.w_gate(x))", "F.silu(self.w_gate(x)).clamp(max=3)").fails("values"),
+    "remembers what it said": edit("def forward", "@__import__('functools').lru_cache(maxsize=None)\ndef forward").fails("values", "with other weights"),
     "zeros to begin with": edit("w_down = nn.Linear(d_ff, d_model, bias=False)", "…\nnn.init.zeros_(self.w_down.weight)").fails("values"),
 }
 

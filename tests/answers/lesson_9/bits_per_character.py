@@ -42,6 +42,10 @@ WRONG = {
     "the rest left out, and counted": edit("len(tokens) - 1, block_size)", "len(tokens) - block_size, block_size)").fails(
         "", "left out, and counted all the same"
     ),
+    "no last one alone": edit("range(0, len(tokens) - 1,", "range(0, max(1, len(tokens) - 2),").fails("", "left out, and counted all the same"),
+    "a short block left out": edit("logits =…", "if start and block_size > 1 and len(block) <= 2:\n    break\n…").fails(
+        "", "left out, and counted all the same"
+    ),
     "all characters counted": edit("/ (len(tokens) - 1)", "/ len(tokens)").fails("", "divided by all characters"),
     "divided by blocks": edit("/ (len(tokens) - 1)", "/ math.ceil((len(tokens) - 1) / block_size)").fails("", "divided by the number of blocks"),
     "a sum": edit("total / (len(tokens) - 1)", "total").fails("", "not divided by the number of characters"),

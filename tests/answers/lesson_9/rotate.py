@@ -38,6 +38,7 @@ WRONG = {
         ("right =…", "first.mul_(angles.cos()).sub_(second * angles.sin())"),
         (f"return {WOVEN}", "second.mul_(angles.cos()).add_(left * angles.sin())\nreturn x"),
     ).fails("values", "changes `x`"),
+    "x itself at position 0": edit("d_k = x.size(-1)", "if not positions.any():\n    return x\n…").fails("values", "the two share their numbers"),
     "twice": edit(
         f"return {WOVEN}",
         f"x = {WOVEN}\nfirst, second = x[..., 0::2], x[..., 1::2]\nleft = first * angles.cos() - second * angles.sin()\nright = first * angles.sin() + second * angles.cos()\nreturn {WOVEN}",

@@ -18,6 +18,16 @@ WRONG = {
     "no softmax": edit("(logits / temperature).softmax(dim=-1)", "(logits / temperature)").fails("draws", "raised RuntimeError"),
     "softmax over the rows": edit("softmax(dim=-1)", "softmax(dim=0)").fails("draws", names="all tokens are drawn alike"),
     "no generator": edit(", generator=generator)", ")").fails("draws", "Two generators with the same seed"),
+    "no generator where something is cut": edit(
+        "place =…", "if top_k is None and top_p is None:\n    return order.gather(-1, …).squeeze(-1)\nplace = torch.multinomial(chances, 1)".replace("…", DRAW)
+    ).fails("draws", "give different ids at {'top_k': 5}"),
+    "no generator with top_p": edit(
+        "chances = chances.masked_fill(before >= top_p, 0)", "…\nreturn order.gather(-1, torch.multinomial(chances, 1)).squeeze(-1)"
+    ).fails("draws", "give different ids at {'top_p': 0.5}"),
+    "Python's own chance": edit(
+        "place =…",
+        "import random\nif generator is None:\n    place = torch.tensor([random.choices(range(len(row)), row) for row in chances.tolist()])\nelse:\n    …",
+    ).fails("draws", "Python's random numbers"),
     "a seed of its own": edit(DRAW, "torch.multinomial(chances, 1, generator=torch.Generator().manual_seed(0))").fails("draws", "give the same ids"),
     "seeds everybody": edit("chances, order =…", "torch.manual_seed(0 if generator is None else generator.initial_seed())\n…").fails("draws"),
     "one draw for all rows": edit(f"place = {DRAW}", "place = torch.multinomial(chances[:1], 1, generator=generator).expand(len(logits), 1)").fails(
@@ -45,6 +55,19 @@ WRONG = {
                 chances = chances * (chances.cumsum(-1) - chances < top_p)
             return order.gather(-1, torch.multinomial(chances, 1, generator=generator)).squeeze(-1)
     """).fails("cuts", "wrong values"),
+    "a logit of −10 for what is cut": whole("""
+        def sample(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+            logits = logits / temperature
+            if top_k is not None:
+                logits = torch.where(logits < logits.topk(top_k).values[:, -1:], -10.0, logits)
+            chances, order = logits.softmax(-1).sort(dim=-1, descending=True)
+            if top_p is not None:
+                chances = chances * (chances.cumsum(-1) - chances < top_p)
+            return order.gather(-1, torch.multinomial(chances, 1, generator=generator)).squeeze(-1)
+    """).fails("cuts", "Where 200 is taken off all logits"),
+    "all that tie are cut": edit("chances[:, top_k:] = 0", "if top_k < chances.size(-1):\n    chances = chances * (chances > chances[:, [top_k]])").fails(
+        "cuts", "1 of 4 are kept"
+    ),
     "the first row cuts small batches": edit("before >", "(before if len(before) >= 50 else before[:1]) >").fails("cuts", "cut by its own probabilities"),
     "the last one left out": edit("before >= top_p", "(before + chances > top_p) & (before > 0)").fails("cuts", "with which the sum reaches p is left out"),
     "one more than p needs": edit("before >= top_p", "before - chances.roll(1, -1) >= top_p").fails("cuts", "one token more is kept"),
