@@ -172,7 +172,7 @@ RIGHT = {
             if not pieces:
                 return []
             one, other = map(re.escape, pair)
-            pattern = re.compile(rf"(?<![^\\0]){one}\\0{other}(?![^\\0])")
+            pattern = re.compile(rf"(?<![^\\0]){one}\\x00{other}(?![^\\0])")
             return pattern.sub(lambda match: "".join(pair), "\\0".join(pieces)).split("\\0")
     """,
     "reduce": """
