@@ -125,6 +125,9 @@ def _ending_scripts(seed: int) -> Iterator[tuple[Tensor, Tensor, dict[str, int]]
         script = torch.tensor(rows)
         special = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id} if index % 3 else {}
         yield script, sources(script, 4 + index % 4, pad_id, seed + index), special
+    one, other = generator.sample(range(3, 9), 2)
+    for row in ([one] * 6 + [other, 2], [one, other] * 3 + [one, 2]):  # what comes again and again is no end
+        yield torch.tensor([row]), sources(torch.tensor([row]), 5, 0, seed), {}
 
 
 def _half_ended_scripts(seed: int) -> Iterator[tuple[Tensor, int]]:

@@ -1,5 +1,6 @@
 """Exercise `next_tokens`: its cases and its slips."""
 
+import random
 from collections.abc import Callable
 
 import torch
@@ -32,7 +33,21 @@ def cases(answer: Callable[..., Tensor], *, seed: int = 0) -> None:
                 check.equal(name, result, expected)
                 check.dtype(name, result, torch.long)
                 check.mode(name, model, training)
+    _require_close_ones_told_apart(answer, seed)
     device(seed, "next_tokens(model, tokens, memory, src)", answer, model, tokens, memory, src)
+
+
+def _require_close_ones_told_apart(answer: Callable[..., Tensor], seed: int) -> None:
+    """The most probable token is 0.0003 above the next one, which 32 bits can tell apart and 16 cannot."""
+    one, other = sorted(random.Random(seed).sample(range(4), 2))
+    logits = torch.full((2, 4), 6.0)
+    logits[:, one], logits[:, other] = torch.tensor([9.001, 9.0013]), torch.tensor([9.0013, 9.001])
+    model = parts.NextByTable(logits[:, None].expand(2, 4, 4)).eval()
+    tokens, src = torch.tensor([[1, 3], [1, 2]]), torch.tensor([[3], [4]])
+    memory = model.encode(src)
+    with check.case(logits=logits):
+        result = answer(model, tokens, memory, src)
+        check.equal("`next_tokens(…)` where two tokens are nearly as probable", result, torch.tensor([other, one]))
 
 
 def slips(logits: Tensor) -> dict[str, Tensor]:

@@ -6,9 +6,19 @@ from itertools import chain
 from typing import Any
 
 from autograder import check, parts
-from autograder.exercises.lesson_8.shared import ALPHABETS, distinct, joined_where, of_words
+from autograder.exercises.lesson_8.shared import ALPHABETS, SIGNS, distinct, joined_where, of_words
 from autograder.exercises.shared import some
 from autograder.parts.translation.text import Pair, merge_pair
+
+SPELLED = {  # as special tokens often are, and what these are read as
+    "<pad>": "",
+    "<bos>": "",
+    "<eos>": "",
+    "<s>": "",
+    "</s>": "",
+    "<unk>": "\N{REPLACEMENT CHARACTER}",
+    "[PAD]": "",
+}
 
 
 def id_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
@@ -26,6 +36,7 @@ def id_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
         ([("a", "b")], "ab?", "aBäAß?b a b"),
         ([("A", "Ü")], "AÜ ", "aü\tU\N{NO-BREAK SPACE}A"),
         (longer_first, "abcd", "abcd"),
+        *(([(sign, "a"), (sign + "a", "b")], "ab" + sign, f"ba{sign}ab{sign}a") for sign in SIGNS),
     ):
         with check.case(text=text, merges=merges, alphabet=list(known)):
             ids = parts.Tokenizer(merges, list(known)).encode(text)
@@ -69,6 +80,15 @@ def text_cases(answer: Callable[..., Any], *, seed: int = 0) -> None:
                 check.same(
                     "tokenizer.decode(tokenizer.encode(text))", got, text.replace("Q", "\N{REPLACEMENT CHARACTER}")
                 )
+    for spelled, read in SPELLED.items():
+        text, alphabet = f"x{spelled}x", list("x" + spelled)
+        taken = {f"the letters `{spelled}` of a text are taken for a special token": f"x{read}x"}
+        whole = [(spelled[:place], spelled[place]) for place in range(1, len(spelled))]
+        for merges, mistakes in (([], taken), (whole, None)):
+            with check.case(text=text, merges=merges, alphabet=alphabet):
+                tokenizer = answer(list(merges), list(alphabet))
+                got = tokenizer.decode(tokenizer.encode(text))
+                check.same("tokenizer.decode(tokenizer.encode(text))", got, text, mistakes=mistakes)
 
 
 def _texts(generator: random.Random, letters: str, count: int) -> list[str]:

@@ -29,7 +29,9 @@ def cases(answer: Answer, *, seed: int = 0) -> None:
     long = beam_drawn(seed, 4, 3, 9)
     long["ended"][:], long["lengths"][:], long["lengths"][:, 2] = False, 1, 30
     long["totals"] -= torch.tensor([0.0, 0.0, 20.0])  # by totals the last, by scores the first
-    for given, penalty in ((fresh, 0.6), (late, 0.6), (long, 2.0)):
+    never = beam_drawn(seed, 1, 2, 5)
+    never["log_probs"][..., [0, 4]], never["ended"][:] = -torch.inf, torch.tensor([False, True])  # no padding, no 4
+    for given, penalty in ((fresh, 0.6), (late, 0.6), (long, 2.0), (never, 0.6)):
         with check.case(**given, length_penalty=penalty), check.unchanged(**given):
             require_candidates(answer(*given.values(), penalty), given, penalty, 0)
     device(seed, "best_candidates(…)", answer, *given.values())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder import check, parts
-from autograder.exercises.lesson_8.shared import ALPHABETS, distinct, edited, of_words
+from autograder.exercises.lesson_8.shared import ALPHABETS, SIGNS, distinct, edited, of_words
 from autograder.exercises.shared import sizes
 from autograder.parts.translation.text import learn_merges
 
@@ -28,6 +28,11 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
                 are_lists = isinstance(got, list | tuple) and any(isinstance(pair, list) for pair in got)
                 check.true(not are_lists, told, "Return tuples.")
                 check.same("learn_merges(words, num_merges)", got, expected)
+    for sign in SIGNS:
+        one, other = generator.sample("abxyz", 2)
+        words = {sign + one: 5, sign + one + other: 2, other + one + other: 3}
+        with check.case(words=words, num_merges=6):
+            check.same("learn_merges(words, num_merges)", answer(dict(words), 6), parts.learn_merges(words, 6))
     check.leaves_alone(
         "learn_merges(words, num_merges)", answer, {"words": {"ab": 2, "cab": 1, "a": 3}, "num_merges": 2}
     )

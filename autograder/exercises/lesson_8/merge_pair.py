@@ -1,11 +1,12 @@
 """Exercise `merge_pair`: its cases and its slips."""
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from autograder import check, parts
-from autograder.exercises.lesson_8.shared import ALPHABETS, distinct, joined_where
+from autograder.exercises.lesson_8.shared import ALPHABETS, SIGNS, distinct, joined_where
 from autograder.exercises.shared import sizes
 from autograder.parts.translation.text import Pair, merge_pair
 
@@ -22,12 +23,23 @@ def cases(answer: Callable[..., object], *, seed: int = 0) -> None:
     _require_merged(answer, [], ("a", "b"))
     _require_merged(answer, ["a", "b"], ("a", "b"))
     _require_merged(answer, ["a"], ("a", "a"))
+    for sign in SIGNS:
+        _require_merged(answer, [*_pieces(generator, "ab" + sign, 4), "b", "a", sign, "a", "b", sign, "a"], (sign, "a"))
 
 
 def _require_merged(answer: Callable[..., object], pieces: list[str], pair: Pair) -> None:
     with check.case(pieces=pieces, pair=pair):
         expected = parts.merge_pair(pieces, pair)
-        check.same("merge_pair(pieces, pair)", answer(list(pieces), pair), expected)
+        mistakes = _pattern_slips(pieces, pair)
+        check.same("merge_pair(pieces, pair)", answer(list(pieces), pair), expected, mistakes=mistakes)
+
+
+def _pattern_slips(pieces: Sequence[str], pair: Pair) -> dict[str, list[str]]:
+    """What is made of pieces where a pair that begins with a dot is read as a regular expression."""
+    if pair[0] != ".":
+        return {}
+    text = re.sub(rf"(?m)^.\n{pair[1]}$", "".join(pair), "\n".join(pieces))
+    return {"`.` stands for any letter, as in a regular expression": text.split("\n")}
 
 
 def _pieces(generator: random.Random, letters: str, length: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 Answer = Callable[..., Any]
 PENALTIES = 0.6, 0.0, 2.0, 0.3, 1.0
 ALPHABETS = "ab", "abc", "0-1", "aü", "aA b", "éèe\N{COMBINING ACUTE ACCENT}", "東京-は", "🙂🙃a", "xyz'\t\n"
+SIGNS = ".(*+?[\\"  # which mean something else in a regular expression
 
 
 def of_words(letters: str) -> str:

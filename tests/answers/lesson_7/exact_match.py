@@ -42,6 +42,7 @@ WRONG = {
     "rows as a set": body("s = lambda x: {tuple(t for t in r if t != pad_id) for r in x.tolist()}\nreturn len(s(predicted) & s(expected)) / len(s(expected))"),
     "half precision mean": edit(".float().mean()", ".to(torch.bfloat16).mean()"),
     "padding at the left": edit("(0, width - predicted.size(1))", "(width - predicted.size(1), 0)"),
+    "nearly equal": edit("(predicted == expected)", "torch.isclose(predicted.float(), expected.float())").fails("", "250001"),
     "remainder for difference": edit("width - expected", "width % expected").fails(""),
 }
 

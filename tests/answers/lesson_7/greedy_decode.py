@@ -114,6 +114,9 @@ WRONG = {
     "rows that have ended come first": edit("model.train(…", "tokens = tokens[ended.long().argsort(descending=True)]\n…").fails("length", "wrong values"),
     "as many tokens as there are rows, less one": edit("<= max_len", "< min(len(src), max_len + 1)").fails("tokens", "wrong shape"),
     "twice as many tokens as there are rows": edit("<= max_len", "<= min(2 * len(src), max_len)").fails("tokens", "wrong shape"),
+    "a word that comes again and again is taken for the end": edit(
+        "ended = ended…", "…\nif tokens.size(1) > 4:\n    ended = ended | (tokens[:, -4:] == tokens[:, -1:]).all(1)"
+    ).fails("tokens", "wrong shape"),
     "ended rows begin again": edit("ended |", "ended ^").fails("tokens", "something other than pad_id=3"),
 }
 

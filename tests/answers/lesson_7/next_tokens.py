@@ -34,6 +34,8 @@ WRONG = {
     ).named("repeat"),
     "sum over positions": edit("return logits…", "return logits.sum(1).argmax(dim=-1)"),
     "rounded logits": edit("return logits…", "return logits[:, -1].round().argmax(dim=-1)"),
+    "16 bits": edit("logits[:, -1]", "….half()").fails("", "where two tokens are nearly as probable"),
+    "bfloat16": edit("logits[:, -1]", "….bfloat16()").fails("", "where two tokens are nearly as probable"),
     "softmax over positions": edit("return logits…", "return logits.softmax(1)[:, -1].argmax(dim=-1)").fails("", "softmax goes over the positions"),
 }
 
@@ -63,6 +65,7 @@ RIGHT = {
             _, best = probs[:, -1].max(dim=-1)
             return best
     """,
+    "log-probabilities": edit("logits[:, -1]", "….log_softmax(-1)"),
     "sort": body("z = model.decode(tokens, memory, src).log_softmax(-1)\nreturn z.select(1, z.size(1) - 1).sort(dim=1, descending=True)[1][:, 0]"),
     "loop": body("z = model.decode(tokens, memory, src)\nreturn torch.tensor([int(row[-1].argmax()) for row in z], device=tokens.device)"),
     "argmax everywhere, last": body("return torch.argmax(model.decode(tokens, memory, src), -1)[:, -1]"),

@@ -82,6 +82,11 @@ WRONG = {
     "never padding but for what has ended": edits(("log_probs = torch.where…", "…\nlog_probs[..., pad_id].masked_fill_(~ended, -math.inf)")).fails(
         "", "wrong values", names="pad"
     ),
+    "multiplied by 0": edits(
+        ("only_padding = torch…", "log_probs = log_probs * (~ended).unsqueeze(-1)"),
+        ("only_padding[..., pad_id] = 0.0", "other = torch.arange(vocab_size, device=log_probs.device) != pad_id"),
+        ("torch.where(ended.unsqueeze(-1), only_padding, log_probs)", "log_probs.masked_fill(ended.unsqueeze(-1) & other, -math.inf)"),
+    ).fails("", "There is NaN in `totals`"),
     "scores of zero for −∞": edit("candidates =…log_probs", "candidates = (totals.unsqueeze(-1) + log_probs).nan_to_num(neginf=0.0)").fails("", "wrong values"),
 }
 

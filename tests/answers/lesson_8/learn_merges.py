@@ -75,6 +75,10 @@ WRONG = {
             cut[word] = [*pieces[:i], "".join(best), *pieces[i + 2 :]]
             break""",
     ).fails(""),
+    "joins by a pattern": edits(
+        ("cut = {word: list", "import re\n…"),
+        ("merge_pair(pieces, best)", 're.sub(rf"(?<!\\S){best[0]} {best[1]}(?!\\S)", lambda _: "".join(best), " ".join(pieces)).split()'),
+    ).fails("", "not what it should be"),
     "empties the words": edit("merges = []", "…\nwords, given = dict(words), words\ngiven.clear()").fails("", "changes `words`"),
 }
 

@@ -1,4 +1,4 @@
-from answers.writing import body, edit
+from answers.writing import body, edit, whole
 
 WRONG = {
     "extended by the text": edit("merged.append(pieces[i] + pieces[i + 1])", "merged += pieces[i] + pieces[i + 1]").fails("", "comes apart into letters"),
@@ -90,6 +90,15 @@ WRONG = {
     """).fails("", "changes `pieces`"),
     "by spaces": body('return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split()').fails(""),
     "passes over the piece behind": edit("i += 2", "i += 3").fails("", "passed over"),
+    "a pattern": whole("""
+        import re
+        def merge_pair(pieces, pair):
+            if not pieces:
+                return []
+            text = "\\n".join(pieces)
+            return re.sub(rf"(?m)^{pair[0]}\\n{pair[1]}$", "".join(pair), text).split("\\n")
+    """).fails("", "`.` stands for any letter"),
+    "a replacement that is read, too": edit('lambda match: "".join(pair)', '"".join(pair)', on="a regular expression").fails("", "\\x07"),
     "letters": body('return list("".join(pieces))').fails("", "single letters"),
 }
 
@@ -163,7 +172,7 @@ RIGHT = {
             if not pieces:
                 return []
             one, other = map(re.escape, pair)
-            pattern = re.compile(rf"(?<![^\\0]){one}\\0{other}(?![^\\0])")
+            pattern = re.compile(rf"(?<![^\\0]){one}\\x00{other}(?![^\\0])")
             return pattern.sub(lambda match: "".join(pair), "\\0".join(pieces)).split("\\0")
     """,
     "reduce": """
