@@ -64,7 +64,7 @@ WRONG = {
             if top_p is not None:
                 chances = chances * (chances.cumsum(-1) - chances < top_p)
             return order.gather(-1, torch.multinomial(chances, 1, generator=generator)).squeeze(-1)
-    """).fails("cuts", "Where 200 is taken off all logits"),
+    """).fails("cuts", "Where 80 is taken off all logits"),
     "all that tie are cut": edit("chances[:, top_k:] = 0", "if top_k < chances.size(-1):\n    chances = chances * (chances > chances[:, [top_k]])").fails(
         "cuts", "1 of 4 are kept"
     ),
