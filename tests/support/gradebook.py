@@ -12,7 +12,6 @@ from typing import Any
 
 from nbformat import NotebookNode
 from rich.console import Console
-from support.warm import Lent
 
 from autograder.course.config import read_notebook
 from autograder.course.paths import Course, handed_in
@@ -89,11 +88,24 @@ def digest_of(course: Path, student: str) -> str:
     ).digest
 
 
-class Pretender(Lent):
+class Pretender(GradingServer):
     """A warm process that runs nothing: whatever is handed in comes to the small result, with these changes."""
 
     def __init__(self, course: Path, **changes: Any) -> None:
-        super().__init__(GradingServer(), lambda student, *_: small_result(course, student, **changes))
+        super().__init__()
+        self._course, self._changes = course, changes
+
+    def __enter__(self) -> Pretender:
+        return self
+
+    def start(self) -> None:
+        """There is nothing to start."""
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+    def grade(self, student: str, *_: object) -> Result:
+        return small_result(self._course, student, **self._changes)
 
 
 def said(course: Path, changes: Mapping[str, Any] | None = None, *, width: int = 200, **options: Any) -> str:

@@ -18,8 +18,5 @@ class Lent(GradingServer):
     def __enter__(self) -> Lent:
         return self
 
-    def start(self) -> None:
-        """It has started."""
-
     def stop(self) -> None:
         """It is not ours."""
