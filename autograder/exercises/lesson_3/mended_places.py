@@ -14,7 +14,7 @@ from autograder.exercises.shared import device, each_smallest, tensors
 def cases(answer: Callable[[Tensor, Tensor, Tensor], Tensor], *, seed: int = 0) -> None:
     """Tokens, embeddings and tables of any sizes, also where two sizes are equal."""
     call = "mended_places(tokens, embedding, table)"
-    ranges = {"batch": (1, 9), "seq_len": (1, 9), "d_model": (1, 40), "spare": (0, 12), "vocab_size": (1, 30)}
+    ranges = {"batch": (1, 9), "seq_len": (1, 9), "d_model": (1, 40), "spare": (0, 12), "vocab_size": (2, 30)}
     for index, size in enumerate(each_smallest(seed, 5, **ranges)):
         batch, seq_len, d_model, spare, vocab_size = size.values()
         embedding, table = tensors((vocab_size, d_model), (seq_len + spare, 1, d_model), seed=31 * seed + index)
