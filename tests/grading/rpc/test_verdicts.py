@@ -18,6 +18,7 @@ OTHERWISE = {  # told otherwise across the bridge
     "pops the caller's list",
     "a norm alone for the first add & norm",  # `LayerNorm` has no …; there a part of the type LayerNorm has none
     "the same dropout in every step",  # what it draws is drawn there, and seen by nobody here
+    "two in one memory",  # which are apart there: other values
     "cached by shape",  # a tensor without numbers that an answer has kept is another error there
 }
 
