@@ -48,10 +48,10 @@ def _follows_its_table(answer: Layer, seed: int) -> None:
         embed.embedding.weight.copy_(tables[0])
         embed(tokens)
         embed.embedding.weight.copy_(tables[1])
-    told = {"the rows are those of the table as it was before": before}
+    told = {"the rows are those of an earlier call, from before the table changed": before}
     check.close("`embed(tokens)` with other numbers in the table", embed(tokens), written, mistakes=told)
     embed.embedding.weight = nn.Parameter(tables[2])
-    told = {"the rows are those of the parameter before another took its place, as in lesson 5": written}
+    told = {"the rows are those of the parameter that another has replaced, as lesson 5 does to share a table": written}
     name = "`embed(tokens)` with another parameter as `embedding.weight`"
     check.close(name, embed(tokens), put, mistakes=told)
 

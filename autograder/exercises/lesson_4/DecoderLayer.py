@@ -64,7 +64,7 @@ def value_cases(answer: shared.Layer, *, seed: int = 0) -> None:
     before = expected.detach()
     data.randomized(layer, seed=seed + 51)
     expected = parts.decoder_layer_twin(layer, num_heads)(x, memory).detach()
-    told = possible({"it is the output that the weights before gave": before}, expected)
+    told = possible({"the output of an earlier call comes back, from before the weights changed": before}, expected)
     check.close("`layer(x, memory)` with other weights", layer(x, memory), expected, mistakes=told)
 
 

@@ -52,7 +52,7 @@ def _measures_anew(answer: Callable[..., tuple[float, float]], seed: int) -> Non
     answer(model, batches)
     data.randomized(model, seed=seed + 1)
     wanted, _ = _measured(model, batches)
-    told = possible({"it is the loss from before the parameters have changed": before}, wanted)
+    told = possible({"the loss of an earlier call comes back, from before the parameters changed": before}, wanted)
     loss = check.numbers("evaluate(model, batches)", answer(model, batches), "loss", "accuracy")[0]
     check.close("the loss of a model that was measured before", loss, wanted, mistakes=told)
 

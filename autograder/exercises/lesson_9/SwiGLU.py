@@ -32,7 +32,8 @@ def cases(answer: Module, *, seed: int = 0) -> None:
                 check.close("network(x)", output, expected.detach(), rtol=1e-3, atol=1e-4)
             if mode == "train":
                 check.gradients_agree("network(x)", output / 4, expected / 4, x=x, **weights)
-    network(given := given.detach())
+    given = given.detach()
+    network(given)
     data.randomized(network, seed=seed + 51)
     expected = _formula(network, given).detach()
     check.close("`network(x)` with other weights", network(given), expected, rtol=1e-3, atol=1e-4)

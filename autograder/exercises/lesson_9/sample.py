@@ -199,7 +199,8 @@ def _is_drawn_from_the_generator(answer: Sample, logits: Tensor, number: int, **
     for _ in range(2):
         drawn.append(answer(logits, generator=torch.Generator().manual_seed(number), **options).clone())
         answer(logits, **options)  # from everybody's
-    verdict = f"Two generators with the same seed give different ids{f' at {options}' if options else ''}."
+    cut = "".join(f", {name}={value}" for name, value in options.items())
+    verdict = f"Two generators with the same seed give different ids{cut and ' at' + cut[1:]}."
     slip = "Whatever draws has to be given it, for example `torch.multinomial(…, generator=generator)`."
     check.true(torch.equal(*drawn), verdict, slip)
     return drawn[0]

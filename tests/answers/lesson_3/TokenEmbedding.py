@@ -59,9 +59,9 @@ WRONG = {
     "long rows cut": edit("vocab_size, d_model", "vocab_size, d_model, max_norm=10.0").fails("values", "changes `embedding.weight`"),
     "a second name for the table": edits(
         ("self.d_model = d_model", "…\nself.weight = self.embedding.weight"), ("self.embedding(tokens)", "F.embedding(tokens, self.weight)")
-    ).fails("values", "before another took its place"),
+    ).fails("values", "another has replaced"),
     "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
-        "values", "the table as it was before"
+        "values", "from before the table changed"
     ),
     "the factor is a tensor, and no buffer": edits(
         ("self.d_model = d_model", "self.scale = torch.tensor([d_model**0.5])"), ("math.sqrt(self.d_model)", "self.scale")

@@ -139,7 +139,7 @@ WRONG = {
     "no feed-forward": edit("self.feed_forward(x)", "x").fails("values", "feed-forward network is not used"),
     "the memory normalised": edit("x = self.add_norm_1", "memory = F.layer_norm(memory, memory.shape[-1:])\n…").fails("values", "memory is normalised before"),
     "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
-        "values", "the output that the weights before gave"
+        "values", "from before the weights changed"
     ),
 }
 

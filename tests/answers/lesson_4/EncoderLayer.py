@@ -101,7 +101,7 @@ WRONG = {
     ).fails("values", "side by side"),
     "a ReLU at the end": edit("return self.add_norm_2(x, self.feed_forward(x))", "….relu()").fails("values", "a ReLU stands at the end"),
     "remembers what it made of a tensor": edits(("class", "import functools\n…"), ("def forward", "@functools.lru_cache(maxsize=None)\n…")).fails(
-        "values", "the output that the weights before gave"
+        "values", "from before the weights changed"
     ),
 }
 

@@ -94,7 +94,7 @@ WRONG = {
         ("def evaluate", "known = []\n…"),
         ("was_training =", "for one, result in known:\n    if one is model:\n        return result\n…"),
         ("return loss / tokens, hits / tokens", "known.append((model, (loss / tokens, hits / tokens)))\nreturn known[-1][1]"),
-    ).fails("values", "the loss from before the parameters have changed"),
+    ).fails("values", "from before the parameters changed"),
     "padding of the source becomes 0": edit("logits =", "src = torch.where(src == pad_id, 0, src)\n…").fails("values", "wrong value"),
 }
 

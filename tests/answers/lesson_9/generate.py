@@ -39,7 +39,7 @@ WRONG = {
         'if options.get("generator") is not None:\n    options["generator"] = torch.Generator().manual_seed(options["generator"].initial_seed())\n…',
     ).fails("", "Two calls with one generator"),
     "eight tokens into the cache": edit("model(newest, cache)", "model(newest[:, -8:], cache)").fails("", "the model is given 9."),
-    "the last 64 alone": edit("model(tokens)", "model(tokens[:, -64:])").fails("", "the model is given 64."),
+    "the last 256 alone": edit("model(tokens)", "model(tokens[:, -256:])").fails("", "the model is given 256."),
     "with gradients": edits(("with torch.no_grad():", "if True:")).fails("", "with gradients"),
     "gradients off for everybody": edits(("with torch.no_grad():", "torch.set_grad_enabled(False)\nif True:")).fails("", "switches gradients off"),
     "in front": edit("[tokens, newest]", "[newest, tokens]").fails("", "wrong values"),

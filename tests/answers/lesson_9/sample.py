@@ -20,10 +20,10 @@ WRONG = {
     "no generator": edit(", generator=generator)", ")").fails("draws", "Two generators with the same seed"),
     "no generator where something is cut": edit(
         "place =…", "if top_k is None and top_p is None:\n    return order.gather(-1, …).squeeze(-1)\nplace = torch.multinomial(chances, 1)".replace("…", DRAW)
-    ).fails("draws", "give different ids at {'top_k': 5}"),
+    ).fails("draws", "give different ids at top_k=5"),
     "no generator with top_p": edit(
         "chances = chances.masked_fill(before >= top_p, 0)", "…\nreturn order.gather(-1, torch.multinomial(chances, 1)).squeeze(-1)"
-    ).fails("draws", "give different ids at {'top_p': 0.5}"),
+    ).fails("draws", "give different ids at top_p=0.5"),
     "Python's own chance": edit(
         "place =…",
         "import random\nif generator is None:\n    place = torch.tensor([random.choices(range(len(row)), row) for row in chances.tolist()])\nelse:\n    …",
