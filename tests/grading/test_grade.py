@@ -343,9 +343,13 @@ class Class:
 
 
 @pytest.fixture(scope="module")
-def graded(template: Path, warm: GradingServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
-    """Every row of the table, on a push every other one, is a student."""
-    course = Path(shutil.copytree(template, tmp_path_factory.mktemp("faults") / "course"))
+def graded(template: Path, warm: GradingServer) -> Iterator[Class]:
+    """Every row of the table, on a push every other one, is a student.
+
+    Its folder is none of pytest's, which cannot remove one that deep: left by a broken-off run, it ends later ones.
+    """
+    place = tempfile.mkdtemp()
+    course = Path(shutil.copytree(template, Path(place, "course")))
     notebook = right(course)
     for row in SEEN:
         row.puts(course / "submitted" / name_of(row) / LESSON, copy.deepcopy(notebook))
@@ -353,7 +357,7 @@ def graded(template: Path, warm: GradingServer, tmp_path_factory: pytest.TempPat
     code, results, unchanged = run(course, Lent(warm), jobs=2)
     assert unchanged == 0
     yield Class(course, code, results, time.monotonic() - begin)
-    files.remove(course / "submitted")  # pytest itself cannot remove a folder that deep
+    files.remove(place)
 
 
 def name_of(row: Row) -> str:
