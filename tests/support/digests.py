@@ -76,7 +76,9 @@ def digest(test: str, said: list[str], room: Classroom, exercise: str) -> str:
 
 def of_file(test: str) -> str:
     """All that a test file depends on which is one proof, of all lessons or of the whole course."""
-    return _digest(_of_learners() if test in OF_LESSONS else _of_course(), frozenset({ROOT / test}))
+    path = ROOT / test
+    of_all = _of_learners() if test in OF_LESSONS else _of_course()
+    return _digest([*of_all, *_documents(path)], frozenset({path}))
 
 
 def _digest(said: list[str], files: frozenset[Path]) -> str:
@@ -86,13 +88,26 @@ def _digest(said: list[str], files: frozenset[Path]) -> str:
 
 @functools.cache
 def _of_course() -> list[str]:
-    """All files but tests and documents; outside of git none."""
+    """All files but tests and documents."""
+    return [f"{path.relative_to(ROOT)}: {_hash(path)}" for path in _files(*NO_TESTS_OR_DOCUMENTS)]
+
+
+def _documents(test: Path) -> list[str]:
+    """The documents that a test reads, or what it imports of the tests: by `ROOT / "docs" / "guide.md"`, say."""
+    text = "\n".join(each.read_text(encoding="utf-8") for each in reached({test}) if ROOT / "tests" in each.parents)
+    names = {path: path.relative_to(ROOT) for path in _files("*.md")}
+    read = {path: name for path, name in names.items() if " / ".join(["ROOT", *map('"{}"'.format, name.parts)]) in text}
+    return [f"{name}: {_hash(path)}" for path, name in read.items()]
+
+
+@functools.cache
+def _files(*patterns: str) -> list[Path]:
+    """The files of the repository, in order; outside of git none."""
     if not head():
         return []
-    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
-    listed = subprocess.run([*command, *NO_TESTS_OR_DOCUMENTS], capture_output=True, encoding="utf-8", check=True)
-    names = sorted(set(listed.stdout.split("\0")))
-    return [f"{name}: {_hash(ROOT / name)}" for name in names if (ROOT / name).is_file()]
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
+    return [path for name in sorted(set(listed.split("\0"))) if (path := ROOT / name).is_file()]
 
 
 @functools.cache

@@ -28,14 +28,15 @@ OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.
 OF_COURSE = (
     "tests/cli/test_start.py",
     "tests/collect/test_exchange.py",
-    *(f"tests/end_to_end/test_{name}.py" for name in ("accessibility", "active_content", "browser", "predictions")),
-    *(f"tests/end_to_end/test_{name}.py" for name in ("round_trips", "term")),
+    "tests/course/test_update.py",
+    *(f"tests/end_to_end/test_{name}.py" for name in ("accessibility", "active_content", "browser", "jupyterhub")),
+    *(f"tests/end_to_end/test_{name}.py" for name in ("lab", "predictions", "round_trips", "term")),
     *(f"tests/export/test_{name}.py" for name in ("classroom50", "gradescope")),
     *(f"tests/grading/gradebook/test_{name}.py" for name in ("reader", "writer")),
     *(f"tests/grading/test_{name}.py" for name in ("cluster", "grade", "grading", "trials", "ways", "written")),
     "tests/leaderboard/test_leaderboard.py",
     "tests/test_plain_course.py",
-    "tests/tools/test_gallery.py",
+    *(f"tests/tools/test_{name}.py" for name in ("benchmarks", "gallery", "make_site")),
 )
 
 Digests = Mapping[str, Mapping[str, str]]  # by test file, and by what they are about

@@ -84,17 +84,29 @@ def test_a_changed_file_counts_where_it_is_reached(
         ("tests/support/classroom.py", (True, True)),
         ("tests/support/axe/package.json", (False, True)),
         ("tests/tools/test_proofs.py", (False, False)),
-        ("README.md", (False, False)),
+        ("README.md", (True, False)),
+        ("docs/guide.md", (False, False)),
     ],
 )
 def test_of_all_lessons_counts_what_learners_have_and_of_the_course_all(
     file: str, counts: tuple[bool, bool], change: Callable[[str], None]
 ) -> None:
-    """The package with its data, what is installed and what the test imports; other tests and documents never."""
+    """The package with its data, what is installed, what the test imports and the documents that it reads; no other."""
     tests = proofs.OF_LESSONS[0], "tests/end_to_end/test_accessibility.py"
     before = list(map(of_file, tests))
     change(file)
     assert tuple(now != then for now, then in zip(map(of_file, tests), before, strict=True)) == counts
+
+
+@pytest.mark.parametrize(
+    ("test", "counts"),
+    [("end_to_end/test_term.py", True), ("course/test_update.py", True), ("export/test_gradescope.py", False)],
+)
+def test_a_document_counts_where_it_is_read(test: str, counts: bool, change: Callable[[str], None]) -> None:
+    """By the test itself, or by what it imports of the tests."""
+    before = of_file(f"tests/{test}")
+    change("docs/guide.md")
+    assert (of_file(f"tests/{test}") != before) == counts
 
 
 def test_every_file_that_is_one_proof_is_there() -> None:
