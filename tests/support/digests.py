@@ -60,8 +60,10 @@ def digests() -> dict[str, dict[str, str]]:
             said = said_of(room, exercise)
             for test, found in of_exercises.items():
                 found[exercise] = digest(test, said, room, exercise)
-    of_files = {test: {test: of_file(test)} for test in (*OF_LESSONS, *OF_COURSE)}
-    return of_exercises | {OF_ATTACKS: of_attack} | of_files
+    by_file = of_exercises | {OF_ATTACKS: of_attack}
+    for test in (*OF_LESSONS, *OF_COURSE):
+        by_file.setdefault(test.partition("::")[0], {})[test] = of_whole(test)
+    return by_file
 
 
 def said_of(room: Classroom, exercise: str) -> list[str]:
@@ -74,9 +76,9 @@ def digest(test: str, said: list[str], room: Classroom, exercise: str) -> str:
     return _digest(said, frozenset({ROOT / test, *_files_of_cells(room, exercise)}))
 
 
-def of_file(test: str) -> str:
-    """All that a test file depends on which is one proof, of all lessons or of the whole course."""
-    path = ROOT / test
+def of_whole(test: str) -> str:
+    """All that a file of tests, or a test, depends on which is one proof, of all lessons or of the whole course."""
+    path = ROOT / test.partition("::")[0]
     of_all = _of_learners() if test in OF_LESSONS else _of_course()
     return _digest([*of_all, *_documents(path)], frozenset({path}))
 

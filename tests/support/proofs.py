@@ -14,8 +14,8 @@ from support.drawn import FEW, ROOT, drawn, head
 KEPT = ROOT / "tests" / "proofs.json"
 PROVES = "proves"  # the property of a test's report that says of which proofs it is a part
 
-# Which tests prove something of an exercise, and which of an attack; and the slowest files, of which each is one proof:
-# of all lessons as learners have them, and of the whole course, with all that instructors do.
+# Which tests prove something of an exercise, and which of an attack; and the slowest files and tests, of which each is
+# one proof: of all lessons as learners have them, and of the whole course, with all that instructors do.
 OF_EXERCISES = (
     "tests/test_answers.py",
     "tests/test_spoiled_answers.py",
@@ -26,6 +26,8 @@ OF_EXERCISES = (
 OF_ATTACKS = "tests/attacks/test_attacks.py"
 OF_LESSONS = "tests/end_to_end/test_own_model.py", "tests/end_to_end/test_colab.py"
 OF_COURSE = (
+    "tests/attacks/test_attacks.py::test_other_ways_are_as_safe",
+    "tests/test_answers.py::test_verdicts_depend_on_the_answer_alone",
     "tests/cli/test_start.py",
     "tests/collect/test_exchange.py",
     "tests/course/test_update.py",
@@ -60,10 +62,10 @@ def file_of(item: pytest.Item) -> str:
 
 
 def subjects(item: pytest.Item) -> list[str]:
-    """What a test proves something of: an exercise, all those of a lesson, an attack, its file; mostly nothing."""
+    """What a test proves something of: an exercise, all those of a lesson, an attack, its file, itself; or nothing."""
     params, file = item.callspec.params if hasattr(item, "callspec") else {}, file_of(item)
-    if file in (*OF_LESSONS, *OF_COURSE):
-        return [file]
+    if whole := {file, f"{file}::{item.name.partition('[')[0]}"} & {*OF_LESSONS, *OF_COURSE}:
+        return [*whole]
     if file == OF_ATTACKS and "attack" in params:
         return [params["attack"]]
     if file not in OF_EXERCISES:

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import answers
 import pytest
@@ -109,10 +110,12 @@ def test_a_document_counts_where_it_is_read(test: str, counts: bool, change: Cal
     assert (of_file(f"tests/{test}") != before) == counts
 
 
-def test_every_file_that_is_one_proof_is_there() -> None:
-    """A file that is renamed or goes leaves no proof behind, and none is named twice."""
+def test_every_file_and_test_that_is_one_proof_is_there() -> None:
+    """One that is renamed or goes leaves no proof behind, and none is named twice."""
     names = (*proofs.OF_LESSONS, *proofs.OF_COURSE, *proofs.OF_EXERCISES, proofs.OF_ATTACKS)
-    assert len({*names}) == len(names) and all((ROOT / name).is_file() for name in names)
+    assert len({*names}) == len(names)
+    for file, _, test in (name.partition("::") for name in names):
+        assert f"def {test}" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("text", "counts"), [(b"split_heads(x", True), (b"Four heads", False)])
@@ -141,7 +144,7 @@ def of_file(test: str) -> str:
     """The digest of a file that is one proof."""
     for cached in (digests._of_learners, digests._of_course, digests._reached_with_content):
         cached.cache_clear()
-    return digests.of_file(test)
+    return digests.of_whole(test)
 
 
 def test_no_room_of_instructors_is_reached_from_a_lesson() -> None:
@@ -235,6 +238,23 @@ def test_what_passes_is_kept(
     assert not proofs.KEPT.exists()
     run.pytest_sessionfinish(request.session, pytest.ExitCode.TESTS_FAILED)
     assert proofs.read() == kept | {"other": {EXERCISE: "old"}}
+
+
+@pytest.mark.parametrize(
+    ("test", "params", "subjects"),
+    [
+        ("test_answers.py::test_it[3]", {"name": EXERCISE}, [EXERCISE]),
+        ("test_answers.py::test_verdicts_depend_on_the_answer_alone[3]", {"seed": 3}, None),
+        ("attacks/test_attacks.py::test_other_ways_are_as_safe[a-b]", {"way": "a"}, None),
+        ("attacks/test_attacks.py::test_it[a-b]", {"attack": "a"}, ["a"]),
+        ("test_structure.py::test_it", {}, []),
+    ],
+)
+def test_a_test_proves_something_of_what_it_is_about(test: str, params: dict, subjects: list[str] | None) -> None:
+    """Of its exercise or attack; some tests, of the course; most nothing that is kept."""
+    file, _, name = f"tests/{test}".partition("::")
+    item = SimpleNamespace(path=ROOT / file, name=name, callspec=SimpleNamespace(params=params))
+    assert proofs.subjects(item) == ([f"{file}::{name.partition('[')[0]}"] if subjects is None else subjects)
 
 
 @pytest.mark.parametrize("chosen", [("-k", "split"), ("--ignore", "x"), ("--collect-only",), (TEST + "::x",)])
