@@ -36,6 +36,7 @@ from support.proofs import OF_ATTACKS, OF_COURSE, OF_EXERCISES, OF_LESSONS
 from autograder.lessons import OF_THIS_PACKAGE
 
 PAGES = [ROOT / "tests" / f"{name}.md" for name in ("matrix", "mutants")]
+TABLES = ROOT / "tests" / "answers"  # of which each lesson's are imported by its name
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.toml"
 DECLARED = file_of(OF_THIS_PACKAGE)  # what lessons bring, which is imported by its name
 # What no lesson's cell reaches (a test says so).
@@ -80,7 +81,8 @@ def of_whole(test: str) -> str:
     """All that a file of tests, or a test, depends on which is one proof, of all lessons or of the whole course."""
     path = ROOT / test.partition("::")[0]
     of_all = _of_learners() if test in OF_LESSONS else _of_course()
-    return _digest([*of_all, *_documents(path)], frozenset({path}))
+    tables = TABLES.rglob("*.py") if TABLES / "__init__.py" in reached({path}) else []
+    return _digest([*of_all, *_documents(path)], frozenset({path, *tables}))
 
 
 def _digest(said: list[str], files: frozenset[Path]) -> str:

@@ -110,6 +110,14 @@ def test_a_document_counts_where_it_is_read(test: str, counts: bool, change: Cal
     assert (of_file(f"tests/{test}") != before) == counts
 
 
+def test_tables_of_answers_count_where_they_are_tried(change: Callable[[str], None]) -> None:
+    """They are imported by their names, which no import statement says."""
+    tests = proofs.OF_COURSE[1], "tests/export/test_gradescope.py"
+    before = list(map(of_file, tests))
+    change("tests/answers/lesson_2/split_heads.py")
+    assert [now != then for now, then in zip(map(of_file, tests), before, strict=True)] == [True, False]
+
+
 def test_every_file_and_test_that_is_one_proof_is_there() -> None:
     """One that is renamed or goes leaves no proof behind, and none is named twice."""
     names = (*proofs.OF_LESSONS, *proofs.OF_COURSE, *proofs.OF_EXERCISES, proofs.OF_ATTACKS)
